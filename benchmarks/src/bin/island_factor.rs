@@ -5,7 +5,7 @@
 //! jittered grid in which three of four neighbours touch), a tower and small islands, median times
 //! in microseconds: of the first `shape` of a graph (order and symbolic factor), of one that was
 //! met before, of assembly, factor and solve, and the rate of the factor in 10⁹ operations per
-//! second.
+//! second. Files given as arguments are graphs of free bodies: a pair of numbers per line.
 //!
 //! Before this factor an envelope in reverse Cuthill–McKee order was used. Its times of factor and
 //! solve in µs (symmetric; unsymmetric) and those of this one, both the least of several runs side by
@@ -38,13 +38,34 @@ use sparse::BlockMatrix;
 const DENSITY: f64 = 0.75;
 
 fn main() {
+    let files: Vec<String> = std::env::args().skip(1).collect();
     println!("island          n  symmetric   shape   again  assemble    factor    solve  Mmult  GFlop/s");
+    for file in &files {
+        let pairs = read(file);
+        let bodies = pairs.iter().flatten().max().map_or(0, |last| last + 1);
+        measure(file, &vec![6; bodies], &pairs);
+    }
+    if !files.is_empty() {
+        return;
+    }
     measure("one body", &[6], &[]);
     measure("robot and box", &[29, 6], &[[0, 1]]);
     measure("tower of 50", &[6; 50], &(1..50).map(|i| [i - 1, i]).collect::<Vec<_>>());
     for k in [2, 3, 5, 7, 10] {
         measure(&format!("heap of {}", k * k * k), &vec![6; k * k * k], &heap(k));
     }
+}
+
+/// The pairs of a file.
+fn read(file: &str) -> Vec<[usize; 2]> {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let number =
+        |x: Option<&str>, line: &str| x.and_then(|x| x.parse().ok()).unwrap_or_else(|| panic!("{file}: {line}"));
+    let pair = |line: &str| {
+        let mut numbers = line.split_whitespace();
+        [number(numbers.next(), line), number(numbers.next(), line)]
+    };
+    text.lines().map(pair).collect()
 }
 
 /// Pairs of bodies that touch in a heap of k³.
