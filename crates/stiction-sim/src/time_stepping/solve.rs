@@ -13,8 +13,7 @@ use crate::simulation::{OnFailure, Simulation, StepFailure, StepReport};
 const SPREADS: [f64; 3] = [1.0, 10.0, 100.0];
 
 /// Factors of an island after which its gaps are spread, or spread more; most take less than a
-/// hundred. With five times as many for gaps that are spread, steps that need them took two to five
-/// times as long: the next spread ends sooner. That many are for gaps that are spread the most.
+/// hundred. A larger spread often ends where five times as many do not: only the largest has those.
 const FACTORS: usize = 400;
 const LAST_FACTORS: usize = 2000;
 
