@@ -9,6 +9,8 @@ mod pool;
 
 use std::thread;
 
+use crate::interrupt;
+
 /// Most threads one may ask for.
 pub const MOST_THREADS: usize = 1024;
 
@@ -58,6 +60,8 @@ impl Threads {
         items: impl DoubleEndedIterator<Item = I> + Send,
         work: impl Fn(&mut W, I) + Sync,
     ) {
+        // Helpers may do all of the work before the caller gets to look for itself.
+        interrupt::check();
         let count = workspaces.len().min(self.0);
         let (own, helpers) = workspaces[..count].split_first_mut().expect("a workspace for the caller's thread");
         #[cfg(feature = "threads")]
@@ -77,7 +81,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::interrupt::{self, Interrupted, interruptible};
+    use crate::interrupt::{Interrupted, interruptible};
 
     #[test]
     fn every_item_is_done_once_by_any_number_of_threads() {
