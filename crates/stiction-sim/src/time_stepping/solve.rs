@@ -102,7 +102,8 @@ impl Simulation {
     /// Solves with few factors, and spreads the gaps of islands for which they are not enough; counts
     /// the factors of attempts that fail.
     fn compress_within_limit(&mut self, failed: &mut ContactStats) -> Result<Option<StepReport>, StepFailure> {
-        let mut is_last = false;
+        // First contacts of the islands that have their last attempt.
+        let mut last_attempts = Vec::new();
         for _ in 0..MOST_SPREADS {
             let outcome = match self.try_solve()? {
                 Ok(report) => return Ok(Some(report)),
@@ -111,37 +112,41 @@ impl Simulation {
             let ContactOutcome::Failed(failure) = outcome else { return Ok(None) };
             failed.factorizations += failure.best.stats.factorizations;
             failed.most_factorizations = failed.most_factorizations.max(failure.best.stats.most_factorizations);
-            if self.spread_island(failure.best.certificate.worst) {
+            let contacts = self.island_at(failure.best.certificate.worst);
+            let Some(&first) = contacts.first() else { return Ok(None) };
+            let spread = &mut self.scratch.spread;
+            spread.resize(self.assembler.frames.len(), 0.0);
+            if let Some(next) = SPREADS.into_iter().find(|&next| next > spread[first]) {
+                contacts.iter().for_each(|&i| spread[i] = next);
                 self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
-            } else if is_last {
+            } else if last_attempts.contains(&first) {
                 return Ok(None);
             } else {
-                is_last = true;
+                last_attempts.push(first);
                 self.model.limit_work(Some(LAST_FACTORS));
             }
         }
         Ok(None)
     }
 
-    /// Spreads the gaps of the island of a place more than before; false if they are spread as much as they may.
-    fn spread_island(&mut self, place: Place) -> bool {
-        let Self { assembler, scratch, .. } = self;
+    /// The contacts of the island that a place is in.
+    fn island_at(&self, place: Place) -> Vec<usize> {
+        let problem = &self.assembler.problem;
         let is_at = |island: &Island| match place {
             Place::Contact(i) => island.contacts.contains(&i),
             Place::Bilateral(i) => island.bilaterals.contains(&i),
             Place::Limit(i) => island.limits.contains(&i),
             Place::Bounded(i) => island.bounded.contains(&i),
-            Place::Velocity(k) => island.blocks.iter().any(|&b| assembler.problem.layout().range(b).contains(&k)),
+            Place::Velocity(k) => island.blocks.iter().any(|&b| problem.layout().range(b).contains(&k)),
             Place::Island(block) => island.blocks.contains(&block),
             Place::Nowhere | Place::Whole => false,
         };
-        scratch.spread.resize(assembler.frames.len(), 0.0);
         let mut islands = Islands::default();
-        let Some(island) = islands.find(&assembler.problem).iter().find(|island| is_at(island)) else { return false };
-        let spread = island.contacts.first().map_or(f64::INFINITY, |&i| scratch.spread[i]);
-        let Some(next) = SPREADS.into_iter().find(|&next| next > spread) else { return false };
-        island.contacts.iter().for_each(|&i| scratch.spread[i] = next);
-        true
+        islands
+            .find(problem)
+            .iter()
+            .find(|island| is_at(island))
+            .map_or_else(Vec::new, |island| island.contacts.clone())
     }
 
     /// Solves the assembled problem, from the last step's modes and forces.

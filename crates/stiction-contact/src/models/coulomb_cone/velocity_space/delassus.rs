@@ -13,7 +13,7 @@ use super::tolerances::Tolerances;
 use crate::friction_problem::FrictionProblem;
 use stiction_linalg::power::{exponent, times_power};
 
-/// Most multiplications for a problem, ten times as many as for an island of bodies: such problems come one at a time, and not step after step.
+/// Most multiplications and additions for a problem, ten times as many as for an island of bodies: such problems come one at a time, and not step after step.
 const MOST_WORK: f64 = 10.0 * super::MOST_WORK;
 
 /// A slip speed beside the terms of its contact's motion that is one: where friction is just enough, less is left over by the search.
@@ -210,7 +210,7 @@ pub(in super::super) struct DelassusSpace {
     /// The contacts that are being solved for, and the number of each contact among them.
     members: Vec<usize>,
     place: Vec<usize>,
-    /// Multiplications that are left of the budget.
+    /// Multiplications and additions that are left of the budget.
     work_left: f64,
     /// A search of the last solve ended at its limit.
     pub(in super::super) limit_reached: bool,

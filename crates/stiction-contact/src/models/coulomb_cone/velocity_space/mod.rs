@@ -44,7 +44,7 @@ pub use tolerances::Tolerances;
 
 /// What is found must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
 pub(in crate::models) const MARGIN: f64 = 0.1;
-/// Most multiplications for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
+/// Most multiplications and additions for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
 /// A factor comes with some 20 passes; where the rows do not fit into the caches, each takes as long as 4 would.
 const MOST_WORK: f64 = 3e10;
 const PASSES: f64 = 80.0;

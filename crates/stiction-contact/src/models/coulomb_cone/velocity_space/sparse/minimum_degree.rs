@@ -39,7 +39,7 @@ pub(super) struct MinimumDegree {
 }
 
 impl MinimumDegree {
-    /// Orders the blocks, those of lower stages first; returns the multiplications of a factor.
+    /// Orders the blocks, those of lower stages first; returns the multiplications and additions of a symmetric factor.
     pub(super) fn find(&mut self, graph: &Graph, stages: &[usize]) -> f64 {
         self.reset(graph);
         let mut flops = 0.0;
@@ -76,7 +76,7 @@ impl MinimumDegree {
         self.mark = 0;
     }
 
-    /// Eliminates a block, and those that become dense with it; returns the multiplications.
+    /// Eliminates a block, and those that become dense with it; returns the multiplications and additions.
     fn eliminate(&mut self, pivot: usize, stages: &[usize]) -> f64 {
         let mut clique = self.form_clique(pivot);
         let mut columns = self.size[pivot];

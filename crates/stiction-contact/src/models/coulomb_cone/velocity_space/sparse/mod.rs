@@ -104,7 +104,7 @@ impl BlockMatrix {
         self.patterns.get(self.current).map_or(0, |p| p.symbolic.owner.len())
     }
 
-    /// Multiplications (and as many additions) of a factor.
+    /// Multiplications and additions of a factor.
     pub(super) fn flops(&self, symmetric: bool) -> f64 {
         let half = self.patterns.get(self.current).map_or(0.0, |p| p.symbolic.flops);
         if symmetric { half } else { 2.0 * half }

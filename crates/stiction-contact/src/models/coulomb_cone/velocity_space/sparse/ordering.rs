@@ -4,7 +4,7 @@ use super::dissection::Dissection;
 use super::graph::Graph;
 use super::minimum_degree::MinimumDegree;
 
-/// Multiplications of a factor, relative to those of its blocks on the diagonal, from which nested
+/// Multiplications and additions of a factor, relative to those of its blocks on the diagonal, from which nested
 /// dissection is tried. A chain has about 10, a heap of 300 bodies 200; below, minimum degree is as
 /// good.
 const DISSECTION_FILL: f64 = 200.0;

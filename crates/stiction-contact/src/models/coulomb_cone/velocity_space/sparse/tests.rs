@@ -189,7 +189,7 @@ fn a_graph_met_before_is_not_analysed_again() {
     assert!(matrix.patterns.iter().map(|p| p.graph.blocks()).sum::<usize>() <= MOST_BLOCKS);
 }
 
-/// Multiplications of a symmetric factor of blocks of six velocities.
+/// Multiplications and additions of a symmetric factor of blocks of six velocities.
 fn flops(blocks: usize, groups: &[Vec<usize>]) -> f64 {
     let mut matrix = BlockMatrix::default();
     matrix.shape(std::iter::repeat_n(6, blocks), groups.iter().map(|g| &g[..]));
