@@ -48,11 +48,20 @@ class Body:
 
 
 @dataclasses.dataclass(frozen=True)
+class Stays:
+    """A point of a body that is at the end where it was after the warm-up, in another body or in the world."""
+
+    body: str
+    point: tuple[float, float, float]  # in the body's frame (m)
+    holder: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Scene:
     """Bodies, and how they are run."""
 
     name: str
-    group: str  # resting, moving or robots
+    group: str  # resting, moving, growth or robots
     bodies: tuple[Body, ...] = ()
     friction: float = 0.5
     dt: float = 0.001  # s
@@ -62,9 +71,14 @@ class Scene:
     warm_up: int = 100
     #: Exact displacement of the last body along x at the end (m); None where only rest is exact.
     travel: float | None = None
-    #: Robots are MJCF, for the engines that read it; the controls of their actuators.
+    #: Robots are MJCF, for the engines that read it. The controls of their actuators are `control + sway sin(2 pi t)`.
     mjcf: str = ""
     control: tuple[float, ...] = ()
+    sway: tuple[float, ...] = ()
+    stays: tuple[Stays, ...] = ()
+    #: In the group growth: what grows, and how large it is.
+    family: str = ""
+    size: int = 0
 
     def moving(self) -> list[Body]:
         """The bodies that are not fixed."""
@@ -169,13 +183,24 @@ def heap(kind: str, n: int, seed: int = 1, mu: float = 0.5) -> Scene:
     return Scene(f"{n} {kind}", "moving", (GROUND, *walls, *bodies), friction=mu, dt=0.002, warm_up=0)
 
 
+def growing(scene: Scene, family: str, size: int) -> Scene:
+    """The scene as a point of a plot of growth."""
+    return dataclasses.replace(scene, name=f"{family}, {size}", group="growth", family=family, size=size, steps=300, warm_up=50)
+
+
 def all_scenes() -> list[Scene]:
     """Every scene of the comparison."""
+    import robots
+
     resting: Iterable[Scene] = (
         grasp(2), grasp(10), slope(0.5, 0.0, "slope"), tower(10), tower(50), mass_ratio(1000.0), pyramid(10),
     )
-    moving: Iterable[Scene] = (slide(), heap("boxes", 27), heap("boxes", 60), heap("planks", 60), heap("capsules", 60), heap("mixed", 60))
-    return [*resting, *moving]
+    moving: Iterable[Scene] = (
+        slide(), heap("boxes", 27), heap("boxes", 60), heap("planks", 60), heap("capsules", 60), heap("mixed", 60), robots.ragdolls(6),
+    )
+    towers = (growing(tower(n), "cubes on each other", n) for n in (5, 10, 20, 40, 80))
+    heaps = (growing(heap("boxes", n), "boxes that tumble into a bin", n) for n in (8, 27, 64, 125, 216))
+    return [*resting, *moving, robots.quadruped(), robots.humanoid(), robots.gripper(), *towers, *heaps]
 
 
 def numbers(*values: float) -> str:
@@ -186,7 +211,8 @@ def numbers(*values: float) -> str:
 def mjcf(scene: Scene, option: str = "", geom: str = "") -> str:
     """The scene as MJCF, with more attributes of its `<option>` and of all geoms."""
     if scene.mjcf:
-        return scene.mjcf
+        text = scene.mjcf.replace("<option ", f"<option {option} ", 1)
+        return text.replace("<default><geom ", f"<default><geom {geom} ", 1)
     world, motors = "", ""
     for k, body in enumerate(scene.bodies):
         size = body.size or (50.0, 50.0, 1.0)

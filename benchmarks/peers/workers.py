@@ -1,18 +1,20 @@
-"""Each engine in a process of its own, so that one that crashes ends alone."""
+"""Each engine or solver in a process of its own, so that one that crashes ends alone."""
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 
 import engines
 import measure
+import solvers
 
 
 class Worker:
-    """A process that runs one engine."""
+    """A process that runs one engine, or one solver of problems alone."""
 
-    def __init__(self, engine: str) -> None:
-        self.engine = engine
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.process = None
 
     def do(self, *task):
@@ -20,7 +22,7 @@ class Worker:
         if self.process is None or not self.process.is_alive():
             context = multiprocessing.get_context("spawn")
             self.pipe, far = context.Pipe()
-            self.process = context.Process(target=serve, args=(self.engine, far), daemon=True)
+            self.process = context.Process(target=serve, args=(self.name, far), daemon=True)
             self.process.start()
             far.close()
         try:
@@ -31,7 +33,7 @@ class Worker:
             return {"failure": f"the process ended with {self.process.exitcode}"}
 
 
-def serve(engine: str, pipe) -> None:
+def serve(name: str, pipe) -> None:
     """The process of a worker."""
     while True:
         try:
@@ -40,10 +42,16 @@ def serve(engine: str, pipe) -> None:
             return
         try:
             if task[0] == "load":
-                module = engines.load(engine)
-                pipe.send({"version": module.VERSION, "what": module.WHAT, "settings": module.SETTINGS})
+                module = engines.load(name)
+                pipe.send({"version": module.VERSION, "what": module.WHAT, "settings": module.SETTINGS, "robots": getattr(module, "READS_MJCF", False)})
+            elif task[0] == "load solver":
+                module = importlib.import_module(f"solvers.{solvers.NAMES[name]}")
+                about = {"version": module.VERSION, "what": module.WHAT, "settings": module.SETTINGS}
+                pipe.send(about | {"tolerances": module.TOLERANCES, "groups": module.GROUPS})
+            elif task[0] == "solve":
+                pipe.send(measure.solve(name, *task[1:]))
             else:
-                pipe.send(measure.run(engine, *task[1:]))
+                pipe.send(measure.run(name, *task[1:]))
         except ImportError as error:
             pipe.send({"missing": str(error)})
         except Exception as error:  # an engine's own error is a result

@@ -2,7 +2,8 @@
 
 What is built has `step(count)`; `poses()`, position and quaternion (w, x, y, z) of each body that is not
 fixed; and `certificate()`, the worst certificate so far, or None where there is none. A step that is
-refused raises `Failed`.
+refused raises `Failed`. An engine that takes robots has `READS_MJCF`; then what is built has `control(values)`
+and `pose(name)` of a body too.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from scenes import mjcf
 
 VERSION = stiction.__version__
 WHAT = "rigid contact with Coulomb's cone, each step solved to a certificate of 1e-10"
+READS_MJCF = True
 SETTINGS = {"default": "coulomb-cone", "no-slip": "no-slip"}
 
 
@@ -24,7 +25,7 @@ class Engine:
             # Every step is computed: at rest they would cost next to nothing.
             loaded = stiction.Scene.load(file).with_settings(threads=1, sleeping=False, model=SETTINGS[setting])
         self.simulation = stiction.Simulation(loaded, raises=False)
-        control = scene.control or tuple(body.force for body in scene.moving() if body.slides)
+        control = tuple(body.force for body in scene.moving() if body.slides)
         if control:
             self.simulation.ctrl = np.array(control)
         velocities = [body.velocity for body in scene.moving()]
@@ -44,6 +45,13 @@ class Engine:
             if not report.ok:
                 raise Failed(report.why)
             self.worst = max(self.worst, report.certificate)
+
+    def control(self, values):
+        self.simulation.ctrl = values
+
+    def pose(self, name):
+        body = self.simulation.body(name)
+        return np.concatenate([body.position, body.quaternion])
 
     def poses(self):
         return self.simulation.poses.copy()

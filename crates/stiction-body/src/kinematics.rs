@@ -123,6 +123,18 @@ impl Workspace {
         out
     }
 
+    /// Moves link `i`, which is on a free joint, in the configuration `q` (nq) with all that hangs on it: its origin goes by `by`, and it turns about
+    /// it by the rotation vector `turn` (world axes).
+    pub fn displace(&self, model: &Model, i: usize, by: Vec3, turn: Vec3, q: &mut [f64]) {
+        let link = &model.links()[i];
+        debug_assert_eq!(link.spec.kind, JointKind::Free);
+        let mut way = [0.0; 6];
+        for (k, column) in self.columns[link.v.clone()].iter().enumerate() {
+            way[k] = column.linear.dot(by) + column.angular.dot(turn);
+        }
+        link.spec.kind.integrate(&mut q[link.q.clone()], &way, 1.0);
+    }
+
     /// Velocity of the point of link `i` that is at `point` (world).
     pub fn point_velocity(&self, i: usize, point: Vec3) -> Vec3 {
         let arm = point - self.pose[i].translation;

@@ -32,7 +32,7 @@ use crate::physical::PhysicalChange;
 use crate::projection::Projection;
 use crate::sleep::Sleep;
 use crate::ties::Ties;
-use crate::time_stepping::Faces;
+use crate::time_stepping::{Carried, Faces};
 use crate::world::World;
 use overlap::CROWDED;
 pub use overlap::Overlap;
@@ -135,6 +135,8 @@ pub(crate) struct Scratch {
     pub energy: Option<(f64, f64)>,
     /// Energy that the projections of the step added (J).
     pub projected: f64,
+    /// Bodies that links of robots carry.
+    pub carried: Carried,
     /// The contacts as the problem has them.
     pub faces: Faces,
     /// By how much they are spread, beside what projection leaves of overlap; empty in most steps.

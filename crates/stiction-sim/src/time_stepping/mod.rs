@@ -8,6 +8,7 @@
 //! next step, which looks for contacts anyway. Loops are closed, and ball joints put back
 //! within their limits, in the same way at the end of each step.
 
+mod carried;
 mod contacts;
 mod faces;
 mod parallel_normals;
@@ -22,6 +23,7 @@ use crate::control::{Commands, View};
 use crate::energy::EnergyBalance;
 use crate::motors::{Bounded, add_outer};
 use crate::simulation::{Simulation, StepFailure, StepReport};
+pub(crate) use carried::Carried;
 pub(crate) use contacts::{TOUCHING_GAP, separation_speed, smaller};
 pub(crate) use faces::Faces;
 use faces::relative_speed;
@@ -92,11 +94,15 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Closes the loops after a step, and checks that state and energy are finite; returns the
+    /// Closes the loops after a step, moves what is carried, and checks that state and energy are finite; returns the
     /// energy.
     fn finish_step(&mut self) -> Result<(f64, f64), StepFailure> {
         self.work.update_positions(&self.world.model, &self.state.q);
         self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
+        let Self { work, world, state, scratch, settings, .. } = self;
+        if scratch.carried.finish(world, work, &mut state.q, settings.dt) {
+            work.update_positions(&world.model, &state.q);
+        }
         self.work.update_velocities(&self.world.model, &self.state.v);
         let energy = self.present_energy();
         self.check_finite(energy)?;
@@ -201,9 +207,12 @@ impl Simulation {
             self.scratch.v_after = after;
         }
         self.advance_activations();
-        let Self { world, state, memory, before, assembler, settings, last, .. } = self;
+        let Self { world, work, state, memory, before, assembler, settings, last, scratch, model, .. } = self;
         let Some(solution) = last.as_mut().and_then(ContactOutcome::answer_mut) else { return };
         memory.learn(before, assembler, &mut solution.warm_start);
+        let is_coulomb = model.kind().has_coulomb_friction();
+        let has_friction = |i: usize| !is_coulomb || assembler.problem.contacts().mu[i] > 0.0;
+        scratch.carried.begin(world, work, memory, &solution.motion, has_friction);
         state.v.copy_from_slice(&solution.motion);
         world.model.integrate(&mut state.q, &state.v, settings.dt);
         state.advance_time(state.t, settings.dt);

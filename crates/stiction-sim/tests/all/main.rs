@@ -3,6 +3,7 @@
 mod adhesion;
 mod bad_scenes;
 mod ball_limits;
+mod carried;
 mod changes;
 mod closed_loops;
 mod contact_rates;
