@@ -144,7 +144,7 @@ def precision(rows: list[dict], of: str, time: str, error: str, says: str, unit:
             points = sorted((row[time], min(max(row[error], LEAST), 1e2)) for row in known if row[of] == panel and label(row) == name)
             if points:
                 (handles[name],) = axis.loglog(*zip(*points, strict=True), marker=marker, color=colour, markersize=6, linewidth=0.8)
-        axis.axhline(good, color="0.8", linewidth=0.8, zorder=0)
+        axis.axhline(good, color="0.5", linewidth=0.8, linestyle="--", zorder=1)
         axis.set_title(panel, fontsize=10)
         axis.grid(True, which="major", color="0.92")
     for axis in axes[:, 0]:
@@ -198,6 +198,9 @@ def growth(rows: list[dict], file: pathlib.Path) -> pathlib.Path:
             points = sorted((row["size"], row["us_per_step"]) for row in rows if row["family"] == family and label(row) == name)
             if points:
                 axis.loglog(*zip(*points, strict=True), marker=marker, color=colour, label=name, markersize=4, linewidth=1)
+        sizes = sorted({row["size"] for row in rows if row["family"] == family})
+        axis.set_xticks(sizes, map(str, sizes))
+        axis.minorticks_off()
         axis.set_title(family, fontsize=10)
         axis.set_xlabel("bodies")
         axis.set_ylabel("µs per step")
@@ -210,8 +213,8 @@ def growth(rows: list[dict], file: pathlib.Path) -> pathlib.Path:
 
 
 CAPTIONS = {
-    "precision.png": "Time against error where the exact answer is known: lower and farther left is better. The grey line is what counts as held, 1 mm.",
-    "precision-contact-problems.png": "Contact problems alone, from the start, for each solver's tolerances; the grey line is a residual of 10⁻⁶.",
+    "precision.png": "Time against error where the exact answer is known: lower and farther left is better. The dashed line is what counts as held, 1 mm.",
+    "precision-contact-problems.png": "Contact problems alone, from the start, for each solver's tolerances; the dashed line is a residual of 10⁻⁶.",
     "precision-lcps.png": "Linear complementarity problems alone.",
     "growth.png": "Time per step as the number of bodies grows, default settings.",
 }

@@ -59,7 +59,8 @@ pub struct NoSlipOptions {
 /// * A contact that is only predicted gives its normal row only, or a body that flies past a wall would be glued to it.
 /// * With the default method, a problem with an island of more than 72 velocities is first solved by Newton's method on the
 ///   velocities (as [`CoulombCone`](super::CoulombCone), which has another law where friction is infinite): the same law and the same certificate, but forces that are spread over redundant contacts.
-/// * With the default method, where the forces of the last step keep everything at rest, they are the answer, as they are for that model: nothing is reduced.
+/// * With the default method, where the forces of the last step keep everything at rest, they are the answer, as they are for that model, and where the contacts that had a force hold again, their
+///   forces are found by one system on the velocities: nothing is reduced.
 /// * Coulomb and viscous coefficients are not looked at: without slip there is no drag, and friction is infinite. A soft finger (mu_spin > 0) does not
 ///   spin about its normal either. Rolling is no slip, and nothing resists it: mu_roll is not looked at.
 ///
@@ -97,21 +98,27 @@ impl NoSlip {
         !self.release && options.insist && options.model.check().is_ok()
     }
 
-    /// The solution of `problem` if the forces of `start` keep it at rest.
-    fn at_rest(
+    /// The solution of `problem` if the forces of `start` keep it at rest or, where no island is large, if the contacts that had a force hold again: one
+    /// system instead of a reduction.
+    fn as_before(
         &mut self,
         problem: &ContactProblem,
         law: &NoSlipLaw,
         start: &WarmStart,
+        is_large: bool,
     ) -> Option<Box<ContactSolution>> {
         let options = &self.normals.options().model;
-        if !is_nearly_at_rest(problem, options.tolerances.no_slip.at_rest) || options.check().is_err() {
+        let rests = is_nearly_at_rest(problem, options.tolerances.no_slip.at_rest);
+        let holds = start.modes.iter().any(|mode| *mode != Mode::Open);
+        let (is_valid, tolerance) = (options.check().is_ok(), options.tolerance);
+        // Without a system to factor, rest is all that is looked for.
+        let limit = usize::from(!rests);
+        if !is_valid || !rests && (!holds || self.release || is_large) {
             return None;
         }
         let mut stats = ContactStats::default();
-        stats.answered_by(0, "rest");
-        // Without a system to factor, rest is all that is looked for.
-        self.velocities.solution(problem, law, Some(start), MARGIN, options.tolerance, 0, &mut stats)
+        stats.answered_by(0, if rests { "rest" } else { "as before" });
+        self.velocities.solution(problem, law, Some(start), MARGIN, tolerance, limit, &mut stats)
     }
 
     /// Solves `problem` by the paper's reduction, with or without care about which rows are held.
@@ -170,10 +177,10 @@ impl ContactModel for NoSlip {
         let ModelOptions { tolerance, max_pivots, .. } = self.normals.options().model;
         let limit = max_pivots.unwrap_or(MOST_SYSTEMS);
         let by_default = self.normals.options().solver == NormalSolver::default();
-        if by_default && let Some(solution) = start.and_then(|start| self.at_rest(problem, &law, start)) {
+        let (may_fall_back, large) = (self.may_fall_back(), self.is_large(problem));
+        if by_default && let Some(solution) = start.and_then(|start| self.as_before(problem, &law, start, large)) {
             return Ok(ContactOutcome::Solved(solution));
         }
-        let (may_fall_back, large) = (self.may_fall_back(), self.is_large(problem));
         let on_velocities = may_fall_back && large && by_default;
         let mut stats = ContactStats::default();
         stats.answered_by(if on_velocities { 1 } else { LAST_PLACE }, "velocities");

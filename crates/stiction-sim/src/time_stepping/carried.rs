@@ -25,8 +25,9 @@ pub(crate) struct Carried {
     /// Of each link at the start of the step, and its motion over it.
     poses: Vec<Pose>,
     motions: Vec<LinkMotion>,
-    /// What each tree was moved by, once it is known; that of the identity is left out.
+    /// What each tree was moved by, once that is known, and `Some(None)` if it was not.
     moved: Vec<Option<Option<Pose>>>,
+    /// What is found to hold each tree in this round, with its impulse.
     supports: Vec<Option<(Option<usize>, f64)>>,
 }
 

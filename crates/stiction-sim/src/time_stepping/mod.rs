@@ -6,7 +6,7 @@
 //! to it. Contacts that close within the step and have restitution rebound within it (see `restitution.rs`). Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
 //! that the curvature of motion leaves is removed by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces: at the start of the
 //! next step, which looks for contacts anyway. Loops are closed, and ball joints put back
-//! within their limits, in the same way at the end of each step.
+//! within their limits, in the same way at the end of each step. What sticks to a link of an arm then goes along the arc that the link took (see `carried.rs`).
 
 mod carried;
 mod contacts;
