@@ -21,65 +21,17 @@ import time
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "peers"))
+
+from problems import box, copositive_plus, semidefinite, skewed  # noqa: E402
+
 CALLS, WARM_UP, ROUNDS = 30, 3, 5
 
 
-def planted(matrix, rng):
-    """q for which a random complementary pair is a solution."""
-    n = len(matrix)
-    active = rng.random(n) < 0.5
-    z = np.where(active, 0.1 + rng.random(n), 0.0)
-    w = np.where(active, 0.0, 0.1 + rng.random(n))
-    return w - matrix @ z
-
-
-def psd(n, rng):
-    a = rng.standard_normal((n, n // 2))
-    m = a @ a.T
-    return m, m @ rng.standard_normal(n)
-
-
-def psdskew(n, rng):
-    a, k = rng.standard_normal((n, n // 2)), rng.standard_normal((n, n))
-    m = a @ a.T + k - k.T
-    return m, planted(m, rng)
-
-
-def copplus(n, rng):
-    a, p = 0.3 * rng.standard_normal((n, n // 4 + 1)), 0.01 + rng.random((n, n))
-    m = a @ a.T + (p + p.T) / 2
-    return m, planted(m, rng)
-
-
-def box(contacts, directions, case, mu=0.5):
-    """A 1 x 0.6 x 0.4 m box of 1 kg on a plane: z = (normal, friction, slack) impulses."""
-    size = np.array([1.0, 0.6, 0.4])
-    inertia = (size @ size - size**2) / 12
-    root = np.sqrt(np.concatenate([np.ones(3), inertia]))
-    side = int(np.ceil(np.sqrt(contacts)))
-    line = np.linspace(-0.5, 0.5, side)
-    points = np.array([[x * size[0], y * size[1], -size[2] / 2] for x in line for y in line])[:contacts]
-    angles = 2 * np.pi * np.arange(directions) / directions
-    tangents = np.stack([np.cos(angles), np.sin(angles), np.zeros(directions)], 1)
-
-    def wrench(point, direction):
-        return np.concatenate([direction, np.cross(point, direction)]) / root
-
-    normal = np.array([wrench(p, np.array([0, 0, 1.0])) for p in points])
-    friction = np.array([wrench(p, t) for p in points for t in tangents])
-    rows = np.vstack([normal, friction])
-    v = np.array([0, 0, -0.0981, 0, 0, 0])
-    v += {"rest": 0, "slide": [1, 0.3, 0, 0, 0, 0.7], "impact": [0.5, -0.2, -2, 0.3, 0.4, -0.1]}[case]
-    each = np.kron(np.eye(contacts), np.ones((directions, 1)))
-    above = np.hstack([rows @ rows.T, np.vstack([np.zeros((contacts, contacts)), each])])
-    below = np.hstack([mu * np.eye(contacts), -each.T, np.zeros((contacts, contacts))])
-    return np.vstack([above, below]), np.concatenate([rows @ (v * root), np.zeros(contacts)])
-
-
 def problems(quick):
-    for family in (psd, psdskew, copplus):
+    for name, family in (("psd", semidefinite), ("psdskew", skewed), ("copplus", copositive_plus)):
         for n in (10, 24, 50, 100) if quick else (10, 24, 50, 100, 200, 400, 640):
-            yield f"{family.__name__}_{n}", family(n, np.random.default_rng([n, 7]))
+            yield f"{name}_{n}", family(n, np.random.default_rng([n, 7]))
     for directions in (4, 8):
         for contacts in (4, 8, 16) if quick else (4, 8, 16, 32, 64):
             for case in ("rest", "slide", "impact"):

@@ -121,19 +121,34 @@ def islands_of(delassus: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def lcps() -> Iterator[Lcp]:
     """Semidefinite and copositive-plus matrices with a solution, and a box on the ground as Stewart and Trinkle have it."""
+    families = (("semidefinite", semidefinite), ("semidefinite, skew part", skewed), ("copositive-plus", copositive_plus))
     for n in (24, 100, 400):
-        rng = np.random.default_rng([n, 7])
-        a, k = rng.standard_normal((n, n // 2)), rng.standard_normal((n, n))
-        matrix = a @ a.T
-        yield Lcp(f"semidefinite {n}", matrix, matrix @ rng.standard_normal(n))
-        matrix = matrix + k - k.T
-        yield Lcp(f"semidefinite, skew part {n}", matrix, planted(matrix, rng))
-        a, p = 0.3 * rng.standard_normal((n, n // 4 + 1)), 0.01 + rng.random((n, n))
-        matrix = a @ a.T + (p + p.T) / 2
-        yield Lcp(f"copositive-plus {n}", matrix, planted(matrix, rng))
+        for name, family in families:
+            yield Lcp(f"{name} {n}", *family(n, np.random.default_rng([n, 7])))
     for contacts in (4, 16, 64):
         for case in BOX_VELOCITIES:
             yield Lcp(f"box, {contacts} contacts, {case}", *box(contacts, 4, case))
+
+
+def semidefinite(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Of rank n/2, with a solution."""
+    a = rng.standard_normal((n, n // 2))
+    matrix = a @ a.T
+    return matrix, matrix @ rng.standard_normal(n)
+
+
+def skewed(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A semidefinite matrix and a skew one, with a solution."""
+    a, k = rng.standard_normal((n, n // 2)), rng.standard_normal((n, n))
+    matrix = a @ a.T + k - k.T
+    return matrix, planted(matrix, rng)
+
+
+def copositive_plus(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A semidefinite matrix and one with no negative entry, with a solution."""
+    a, p = 0.3 * rng.standard_normal((n, n // 4 + 1)), 0.01 + rng.random((n, n))
+    matrix = a @ a.T + (p + p.T) / 2
+    return matrix, planted(matrix, rng)
 
 
 def planted(matrix: np.ndarray, rng: np.random.Generator) -> np.ndarray:

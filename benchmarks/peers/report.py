@@ -239,7 +239,7 @@ def page(document: dict, file: pathlib.Path) -> None:
         lines.append(f"| {name} | {about['version']} | {about['what']} |")
     lines += ["", "## Plots", ""]
     for path in made:
-        caption = CAPTIONS.get(path.name, f"Performance profile, {path.stem.removeprefix('profile-').replace('-', ' ')}.")
+        caption = CAPTIONS.get(path.name, f"Performance profile, {path.stem.removeprefix('profile-').replace('-', ' ').replace('lcps', 'LCPs')}.")
         lines += [f"![{caption}]({folder.name}/{path.name})", "", f"*{caption}*", ""]
     lines += ["## Tables", *tables(document), ""]
     file.write_text("\n".join(lines))
