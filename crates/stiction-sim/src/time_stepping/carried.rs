@@ -20,7 +20,7 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// What the present step carries. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Carried {
-    /// Links that stick to each other with this impulse (N s); `None` is the world.
+    /// Links that stick to each other, and the impulse that presses them together (N s); `None` is the world.
     pairs: Vec<([Option<usize>; 2], f64)>,
     /// Of each link at the start of the step, and its motion over it.
     poses: Vec<Pose>,
@@ -33,7 +33,7 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// Looks, before the step is taken, which contacts stick, and how links would move under the velocities `v` after it.
-    /// Only those hold for which `has_friction` is true.
+    /// Those without friction hold nothing.
     pub(crate) fn begin(
         &mut self,
         world: &World,
@@ -61,7 +61,8 @@ impl Carried {
                 _ => {}
             }
         }
-        if self.pairs.is_empty() {
+        if !self.pairs.iter().any(|(links, _)| links.iter().all(Option::is_some)) {
+            self.pairs.clear();
             return;
         }
         work.link_velocities(model, v, &mut self.motions);
