@@ -45,7 +45,8 @@ def run(engine: str, setting: str, scene: Scene, cap: float) -> dict:
             if cap < 0.0:
                 break
         end = world.poses()
-        moved = None if held is None else float(np.linalg.norm(points_held(world, scene) - held, axis=1).max())
+        # In the middle of a cycle of its motion a robot is elsewhere.
+        moved = None if held is None or made < scene.steps else float(np.linalg.norm(points_held(world, scene) - held, axis=1).max())
     except Failed as error:
         failure, end, moved = str(error), world.poses(), None
     certificate = world.certificate()

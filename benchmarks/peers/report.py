@@ -73,7 +73,7 @@ def tables(document: dict) -> Iterable[str]:
     for group in unique(document["solves"], "group"):
         yield f"\n### {group}: time (µs), residual\n"
         chosen = [row for row in document["solves"] if row["group"] == group]
-        # Of each solver, the loosest tolerance whose answer counts; else its best answer.
+        # Of each solver, the fastest answer that counts; else its best one.
         names = list(dict.fromkeys(map(label, chosen)))
         yield "| problem | " + " | ".join(names) + " |"
         yield "|---" * (1 + len(names)) + "|"
